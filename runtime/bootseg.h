@@ -26,7 +26,7 @@
 #define BOOT_JOB_ENV "XMPI_JOB"            /* the job id */
 #define BOOT_GPU_ENV "XMPI_GPU"            /* the GPU of this rank: its place on PCI */
 enum {
-    BOOT_VERSION = 13,
+    BOOT_VERSION = 14,
     BOOT_JOB_CHARS = 48,
     BOOT_TEXT_CHARS = 400,
     BOOT_NODE_CHARS = 56,

@@ -31,27 +31,48 @@ enum { LEAST = 2 << 20 }; /* whatever the share is: the second cache */
 
 enum { LINE = 64 };
 
+static inline void line_stream(char *to, const char *from)
+{
+    const __m128i *f = (const __m128i *)from;
+    __m128i *t = (__m128i *)to;
+    __m128i a = _mm_loadu_si128(f), b = _mm_loadu_si128(f + 1);
+    __m128i c = _mm_loadu_si128(f + 2), d = _mm_loadu_si128(f + 3);
+    _mm_stream_si128(t, a);
+    _mm_stream_si128(t + 1, b);
+    _mm_stream_si128(t + 2, c);
+    _mm_stream_si128(t + 3, d);
+}
+
 void copy_streamed(char *to, const char *from, size_t bytes)
 {
     size_t head = -(uintptr_t)to % LINE;
     head = head < bytes ? head : bytes;
     memcpy(to, from, head);
     to += head, from += head, bytes -= head;
-    for (; bytes >= LINE; to += LINE, from += LINE, bytes -= LINE) {
-        const __m128i *f = (const __m128i *)from;
-        __m128i *t = (__m128i *)to;
-        __m128i a = _mm_loadu_si128(f), b = _mm_loadu_si128(f + 1);
-        __m128i c = _mm_loadu_si128(f + 2), d = _mm_loadu_si128(f + 3);
-        _mm_stream_si128(t, a);
-        _mm_stream_si128(t + 1, b);
-        _mm_stream_si128(t + 2, c);
-        _mm_stream_si128(t + 3, d);
-    }
+    for (; bytes >= LINE; to += LINE, from += LINE, bytes -= LINE)
+        line_stream(to, from);
     _mm_sfence();
     memcpy(to, from, bytes);
 }
+
+void copy_streamed_lines(char *to, const char *from, size_t bytes)
+{
+    for (; bytes >= LINE; to += LINE, from += LINE, bytes -= LINE)
+        line_stream(to, from);
+    if (bytes > 0) {
+        _Alignas(LINE) char last[LINE] = { 0 };
+        memcpy(last, from, bytes);
+        line_stream(to, last);
+    }
+    _mm_sfence();
+}
 #else
 void copy_streamed(char *to, const char *from, size_t bytes)
+{
+    memcpy(to, from, bytes);
+}
+
+void copy_streamed_lines(char *to, const char *from, size_t bytes)
 {
     memcpy(to, from, bytes);
 }

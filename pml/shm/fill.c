@@ -20,6 +20,16 @@ enum fill_how fill_next(struct fill *fill, size_t bytes, bool follows, bool fetc
     return fill->past ? FILL_PAST : cached;
 }
 
+bool fill_needs_chunk(struct fill *fill, size_t bytes)
+{
+    if (bytes < FILL_LEAST)
+        return false;
+    if (fill->past || fill->left == 0)
+        return true;
+    fill->left--;
+    return false;
+}
+
 static void fill_change(struct fill *fill)
 {
     fill->past = !fill->past;
@@ -34,7 +44,7 @@ void fill_took(struct fill *fill, size_t bytes, uint64_t ns)
     if (slow != fill->past)
         fill_change(fill);
     fill->odd = 0;
-    fill->left = fill->past ? fill->wait : bytes < FILL_ALONE ? FILL_RARELY : FILL_LOOK;
+    fill->left = fill->past ? fill->wait : bytes < FILL_BRIEF ? FILL_RARELY : FILL_LOOK;
     if (fill->past && fill->wait < FILL_LATE)
         fill->wait *= 2;
 }

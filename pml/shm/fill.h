@@ -27,14 +27,15 @@
 #include <stdint.h>
 
 enum {
-    FILL_LEAST = 512,    /* shorter ones are never better past the caches, */
-    FILL_ALONE = 1024,   /* nor single messages that are shorter than this */
-    FILL_SLOW_NS = 10,   /* per line of FILL_LINE bytes, or more, */
-    FILL_FIRST_NS = 150, /* besides, as lines that come at the same time take as one from far */
-    FILL_SURE = 3,       /* so many in a row change it */
-    FILL_LOOK = 8,       /* after so many that went the usual way one is timed, */
+    FILL_LEAST = 256,   /* shorter ones are never better past the caches, */
+    FILL_ALONE = 1024,  /* nor single messages that are shorter than this */
+    FILL_SLOW_NS = 10,  /* per line of FILL_LINE bytes, or more, */
+    FILL_FIRST_NS = 70, /* besides, as lines that come at the same time take as one from far */
+    FILL_SURE = 3,      /* so many in a row change it */
+    FILL_LOOK = 8,      /* after so many that went the usual way one is timed, */
     FILL_RARELY =
-        64, /* or so many, after one below FILL_ALONE: looking at the clock takes as long as that */
+        64, /* or so many, after one below FILL_BRIEF: looking at the clock takes as long as that */
+    FILL_BRIEF = 2048,
     FILL_COLD = 20,   /* not the first ones of all: nobody has read them */
     FILL_SOON = 256,  /* past the caches before another try, */
     FILL_LATE = 4096, /* and at most */
@@ -62,6 +63,10 @@ void fill_begin(struct fill *fill);
 /* How the next chunk is to be filled, with so many bytes; whether it follows others, and is not an answer;
  * whether its lines have been fetched. */
 enum fill_how fill_next(struct fill *fill, size_t bytes, bool follows, bool fetched);
+
+/* Does a message that may go elsewhere, behind others, need a chunk?  Where chunks go past the caches, or one is to be
+ * timed. */
+bool fill_needs_chunk(struct fill *fill, size_t bytes);
 
 /* The lines of a chunk that was to be timed took so long to take. */
 void fill_took(struct fill *fill, size_t bytes, uint64_t ns);

@@ -26,9 +26,9 @@ enum {
     SLOT_BODY = 28,
     SLOT_EXTRA = 12, /* request and total, at the start of the body */
     MORE_BODY = 60,
-    MOST_MORE_SLOTS = 13,
+    MOST_MORE_SLOTS = 18,
     INLINE_BYTES = SLOT_BODY + MOST_MORE_SLOTS * MORE_BODY,
-    ROW_BYTES = INLINE_BYTES - SLOT_EXTRA, /* what goes by a row of slots */
+    ROW_BYTES = INLINE_BYTES - SLOT_EXTRA, /* what goes by a row of slots at most */
     SHORT_BYTES = 8 << 10,                 /* what fits a row of slots or a piece in a chunk */
     SLOT_FULL = 0x80,                      /* slot->flags: request and total are here */
     PLACE_CHUNK = 0x100 /* slot->place: number of further slots, or this + place in a chunk */

@@ -76,4 +76,27 @@ START_TEST(bytes_arrive)
 }
 END_TEST
 
-UNIT_MAIN("copy_whole", the_share_of_a_rank, bytes_arrive)
+/* By lines: what is behind the last one stays as it is. */
+START_TEST(lines_arrive)
+{
+    enum { LINE = 64, MOST = 5 * LINE };
+    static _Alignas(LINE) char to[MOST + LINE];
+    static char from[MOST + LINE], zeros[LINE];
+    for (size_t b = 0; b < sizeof from; b++)
+        from[b] = (char)(b * 2654435761u >> 13);
+    for (size_t bytes = 0; bytes <= MOST; bytes++) {
+        const char *begin = from + bytes % 7;
+        size_t lines = (bytes + LINE - 1) / LINE * LINE;
+        memset(to, '+', sizeof to);
+        copy_streamed_lines(to, begin, bytes);
+        ck_assert(memcmp(to, begin, bytes) == 0);
+#if defined(__x86_64__)
+        ck_assert(memcmp(to + bytes, zeros, lines - bytes) == 0);
+#endif
+        for (size_t b = lines; b < sizeof to; b++)
+            ck_assert_int_eq(to[b], '+');
+    }
+}
+END_TEST
+
+UNIT_MAIN("copy_whole", the_share_of_a_rank, bytes_arrive, lines_arrive)

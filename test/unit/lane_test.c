@@ -112,7 +112,7 @@ START_TEST(an_old_packet_is_no_news)
 }
 END_TEST
 
-enum { ROUNDS = 40, MORE_THAN_A_RING = 150, LONGEST = 200 };
+enum { ROUNDS = 40, MORE_THAN_A_RING = 150, LONGEST = 1300 /* beyond a row */ };
 
 static size_t length_of(int i)
 {
@@ -280,6 +280,7 @@ static void mixed_send(struct channel *c)
     static char text[MIXED][MIXED_BYTES];
     struct request *requests[MIXED];
     struct envelope to = { .peer = 1, .tag = 1 };
+    boot.crowded = false;
     for (int i = 0; i < MIXED; i++) {
         struct buffer data = job_bytes(text[i], mixed_bytes(i));
         memset(text[i], i, mixed_bytes(i));
@@ -288,7 +289,8 @@ static void mixed_send(struct channel *c)
             continue;
         const struct lane *lane = lane_of(1);
         ck_assert_uint_eq(lane->last_chunk - lane->first_chunk, 1);
-        ck_assert_uint_ge(lane->filled, (ALIKE - 1) * 512); /* the first one may be a row */
+        ck_assert_uint_ge(lane->filled, ALIKE / 2 * 512);
+        ck_assert_uint_le(lane->filled, (ALIKE - 2) * 512); /* rows of half a ring go before */
     }
     atomic_store(job_word(), 1);
     for (int i = 0; i < MIXED; i++)

@@ -23,7 +23,8 @@ enum {
     FULL = 1000000,
     AWHILE = 20,
     ROW = 796,    /* what goes by a row of slots at most, */
-    BEHIND = 128, /* and if others are on their way */
+    LONG = 1096,  /* behind others, while half of the ring is free, */
+    BEHIND = 128, /* and behind others in any case */
     BURST = 400
 };
 
@@ -226,10 +227,14 @@ static void send_some(struct channel *c, const char *text, struct layout *apart)
 {
     struct lane *lane = channel_known(c, 1)->peer->lane;
     lane->told = lane->head; /* as if it had looked, and nothing was there */
+    boot.crowded = false;
     ck_assert(!goes(c, text, ROW + 1));
     ck_assert(goes(c, text, ROW));
-    ck_assert(!goes(c, text, ROW)); /* the first one is not read, or nobody knows */
+    ck_assert(!goes(c, text, LONG + 1)); /* the first one is not read, or nobody knows */
+    ck_assert(goes(c, text, LONG));
+    boot.crowded = true; /* the receiver has no processor of its own */
     ck_assert(!goes(c, text, BEHIND + 1));
+    boot.crowded = false;
     ck_assert(goes(c, text, BEHIND));
     ck_assert(!pml_send_quick(c, text, 2, apart, 1, TAG));
     ck_assert(!pml_send_quick(c, text, SLOT_BODY + 1, apart, 1, TAG));
@@ -265,8 +270,8 @@ static void send_oneself(struct channel *c)
 
 static void choose(struct channel *c)
 {
-    static const size_t taken[] = { ROW, BEHIND, BEHIND - 1, 3 };
-    static char text[ROW + 1], in[ROW + 1];
+    static const size_t taken[] = { ROW, LONG, BEHIND, BEHIND - 1, 3 };
+    static char text[LONG + 1], in[LONG + 1];
     struct layout *apart = layout_resized(&layout_bytes, 0, 2);
     for (size_t k = 0; k < sizeof text; k++)
         text[k] = (char)(k * 7);
@@ -284,7 +289,7 @@ static void choose(struct channel *c)
 }
 
 /* Message i of this rank: of any length that fits slots and a bit more. */
-enum { LENGTHS = 901 };
+enum { LENGTHS = 1201 };
 
 static void write_long(char *text, int rank, int i, size_t bytes)
 {
