@@ -61,6 +61,9 @@ void partner_open(struct doorbell *mine);
 /* So many ranks of this node share so many CPUs. */
 void partner_crowd(int ranks, int cpus);
 
+/* Yields do not reach the others (apart.h), so a switch is a sleep and a wake. */
+void partner_is_apart(void);
+
 /* We run: before a wait, or after a yield.  We are about to yield. */
 void partner_tell(void);
 void partner_leave(void);

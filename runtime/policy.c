@@ -2,6 +2,7 @@
 #include "runtime/policy.h"
 #include "runtime/apart.h"
 #include "runtime/param.h"
+#include "runtime/partner.h"
 #include "runtime/progress.h"
 
 #include <string.h>
@@ -61,6 +62,7 @@ void policy_ask_who_is_apart(void)
     if (surroundings.apart == APART_YES) {
         apart_fence(NULL);
         apart_pass_rings();
+        partner_is_apart();
         progress_tune();
     }
 }

@@ -150,7 +150,14 @@ START_TEST(longer_messages_make_companions)
     partner_crowd(4, 2);
     size_t few = partner_most;
     partner_crowd(16, 2);
-    ck_assert_uint_gt(partner_most, few);
+    size_t many = partner_most;
+    ck_assert_uint_gt(many, few);
+    partner_is_apart();
+    ck_assert_uint_gt(partner_most, many);
+    partner_crowd(4, 2); /* others come, and these stay apart */
+    ck_assert_uint_gt(partner_most, many);
+    partner_open(&bells[0]);
+    ck_assert_uint_eq(partner_most, few);
 }
 END_TEST
 
