@@ -29,13 +29,13 @@ enum {
     LINGERS_LAST = 1024 /* and where it brings nothing */
 };
 
-/* Bytes from which on one CPU is better than two; where more than 6 ranks take turns on a CPU a switch takes twice
- * as long, as Linux keeps the address spaces of so many.  Ping-pongs of 4 KiB on one CPU: 0.53 of the time with
- * 2 ranks per CPU, 0.75 with 4, 1 with 6, 1.15 with 8; of 2 KiB 0.75, 1.1, 1.5.  Where a switch takes a sleep and a
+/* Bytes from which on one CPU is better than two, of messages behind others; where more than 6 ranks take turns on a
+ * CPU a switch takes twice as long, as Linux keeps the address spaces of so many.  Where a switch takes a sleep and a
  * wake, two CPUs are better for all that is copied by chunks: with 2 ranks per CPU 4 KiB take 0.9 us on two, 7 on one,
  * 16 KiB 2.4 and 7.5. */
 enum {
     PARTNER_MOST = 2048,
+    PARTNER_MOST_ALONE = 4096,
     PARTNER_MOST_IN_A_CROWD = 4096,
     CROWD_PER_CPU = 6,
     PARTNER_MOST_APART = 16384
@@ -44,7 +44,7 @@ static const uint64_t TOGETHER_NS = 200000; /* was worth it */
 
 struct doorbell *partner, *companion;
 uint32_t companion_copies;
-size_t partner_most = PARTNER_MOST;
+size_t partner_most = PARTNER_MOST, partner_most_alone = PARTNER_MOST_ALONE;
 
 static struct doorbell *mine;
 static bool is_apart;
@@ -56,14 +56,20 @@ static struct {
     uint64_t met;        /* it answered at that time; 0: no, or parted since */
 } linger;
 
+static void most_is(size_t bytes)
+{
+    partner_most = bytes;
+    partner_most_alone = bytes > PARTNER_MOST_ALONE ? bytes : PARTNER_MOST_ALONE;
+}
+
 void partner_open(struct doorbell *bell)
 {
     mine = bell;
     partner = NULL;
     misses = 0;
     companion = NULL;
-    partner_most = PARTNER_MOST;
     is_apart = false;
+    most_is(PARTNER_MOST);
     seat_open(mine);
     linger.now = false;
     linger.waits = 0;
@@ -83,7 +89,7 @@ void partner_crowd(int ranks, int cpus)
 void partner_is_apart(void)
 {
     is_apart = true;
-    partner_most = PARTNER_MOST_APART;
+    most_is(PARTNER_MOST_APART);
 }
 
 void partner_tell(void)

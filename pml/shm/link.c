@@ -321,10 +321,10 @@ static inline size_t lane_take_chunk(struct lane *lane)
     return lane_take(lane) ? slot->bytes : 0;
 }
 
-/* It comes to copying: two CPUs gain nothing by doing it at once. */
-static void lane_copied(const struct lane *lane, size_t most)
+/* It comes to copying: two CPUs gain nothing by doing it at once.  `bytes`: the longest of so many packets. */
+static void lane_copied(const struct lane *lane, size_t bytes, int packets)
 {
-    if (most > partner_most)
+    if (bytes > (packets > 1 ? partner_most : partner_most_alone))
         partner_copies(lane->bell);
     else
         partner_is(NULL);
@@ -350,7 +350,7 @@ static int lane_drain(struct lane *lane)
     if (empty)
         lane->told = lane->head;
     if (chunk > 0)
-        lane_copied(lane, chunk);
+        lane_copied(lane, chunk, packets);
     lane_tell(lane, chunk > 0);
     return packets;
 }

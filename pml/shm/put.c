@@ -309,9 +309,10 @@ static __attribute__((noinline)) long put_chunk(struct lane *lane, const struct 
     slot_fill(slot, lane, header, header_is_full(header, bytes));
     slot->bytes = (uint16_t)bytes;
     slot->place = (uint16_t)(PLACE_CHUNK + place);
+    bool follows = lane->head != lane->told;
     lane_publish(lane, slot, 1);
     lane_want_next(lane);
-    if (bytes <= partner_most)
+    if (bytes <= (follows ? partner_most : partner_most_alone))
         partner_is(lane->bell);
     else
         partner_copies(lane->bell);

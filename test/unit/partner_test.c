@@ -149,11 +149,13 @@ START_TEST(longer_messages_make_companions)
                       0); /* in rings and pipelines it is somebody else each time */
     partner_crowd(4, 2);
     size_t few = partner_most;
+    ck_assert_uint_gt(partner_most_alone, few);
     partner_crowd(16, 2);
     size_t many = partner_most;
     ck_assert_uint_gt(many, few);
     partner_is_apart();
     ck_assert_uint_gt(partner_most, many);
+    ck_assert_uint_ge(partner_most_alone, partner_most);
     partner_crowd(4, 2); /* others come, and these stay apart */
     ck_assert_uint_gt(partner_most, many);
     partner_open(&bells[0]);
