@@ -36,6 +36,7 @@ enum {
     BOOT_FEW_RANKS = 32,
     BOOT_MOST_RANKS = 16384, /* per node */
     BOOT_SLOT_BYTES = 64,
+    BOOT_LEAST_SLOTS = 64, /* of a ring */
     BOOT_RING_BYTES = 256, /* what a ring has besides its slots */
     BOOT_RINGS = 4 /* of an ordered pair of few ranks: one for each engine of the sender */
 };
@@ -44,7 +45,7 @@ enum {
  * Rings of few ranks come to little beside what each rank has for itself. */
 static inline uint32_t bootseg_slots(int nlocal)
 {
-    return nlocal <= BOOT_FEW_RANKS ? 128 : 64;
+    return nlocal <= BOOT_FEW_RANKS ? 2 * BOOT_LEAST_SLOTS : BOOT_LEAST_SLOTS;
 }
 
 static inline int bootseg_rings(int nlocal)

@@ -49,7 +49,8 @@ size_t copy_limit(const char *root, int cpu, int ranks);
 void copy_limited(void *to, const void *from, size_t bytes, size_t limit);
 void copy_streamed(char *to, const char *from, size_t bytes);
 
-/* The same by lines of 64 bytes, where the last one is filled up with zeros: `to` begins a line, and has room. */
+/* The same by lines; what is behind the bytes in the last one may be overwritten.  `to` begins a line, and has room. */
+enum { COPY_LINE = 64 };
 void copy_streamed_lines(char *to, const char *from, size_t bytes);
 
 #endif

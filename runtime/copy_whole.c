@@ -29,8 +29,6 @@ enum { LEAST = 2 << 20 }; /* whatever the share is: the second cache */
 #if defined(__x86_64__)
 #include <emmintrin.h>
 
-enum { LINE = 64 };
-
 static inline void line_stream(char *to, const char *from)
 {
     const __m128i *f = (const __m128i *)from;
@@ -45,11 +43,11 @@ static inline void line_stream(char *to, const char *from)
 
 void copy_streamed(char *to, const char *from, size_t bytes)
 {
-    size_t head = -(uintptr_t)to % LINE;
+    size_t head = -(uintptr_t)to % COPY_LINE;
     head = head < bytes ? head : bytes;
     memcpy(to, from, head);
     to += head, from += head, bytes -= head;
-    for (; bytes >= LINE; to += LINE, from += LINE, bytes -= LINE)
+    for (; bytes >= COPY_LINE; to += COPY_LINE, from += COPY_LINE, bytes -= COPY_LINE)
         line_stream(to, from);
     _mm_sfence();
     memcpy(to, from, bytes);
@@ -57,10 +55,10 @@ void copy_streamed(char *to, const char *from, size_t bytes)
 
 void copy_streamed_lines(char *to, const char *from, size_t bytes)
 {
-    for (; bytes >= LINE; to += LINE, from += LINE, bytes -= LINE)
+    for (; bytes >= COPY_LINE; to += COPY_LINE, from += COPY_LINE, bytes -= COPY_LINE)
         line_stream(to, from);
     if (bytes > 0) {
-        _Alignas(LINE) char last[LINE] = { 0 };
+        _Alignas(COPY_LINE) char last[COPY_LINE] = { 0 };
         memcpy(last, from, bytes);
         line_stream(to, last);
     }

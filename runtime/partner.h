@@ -16,8 +16,8 @@
  *
  * Copying more than a few KiB is work that two CPUs do one after the other, so nobody spins for it, and
  * the two had better be on one CPU: they are companions.  16 KiB to and fro among 4 to 16 ranks take 1.1 to
- * 1.35 of the time with a spin, and 0.5 to 0.8 on one CPU.  4 KiB to and fro are better on two, 0.55 to 0.8 of the time,
- * windows of them on one, 0.5.
+ * 1.35 of the time with a spin, and 0.5 to 0.8 on one CPU.  Messages of 4 KiB alone are better on two
+ * where a turn of another rank takes long, 0.55 to 0.8 of the time (AMD EPYC); windows of them on one, 0.5.
  */
 #ifndef XMPI_PARTNER_H
 #define XMPI_PARTNER_H
@@ -34,7 +34,7 @@ extern struct doorbell *companion __attribute__((visibility("hidden")));
 extern uint32_t companion_copies __attribute__((visibility("hidden"))); /* for it, in a row */
 enum { COPIES_IN_A_ROW = 64 };
 
-/* Bytes that a partner is sent at most; in a message that neither follows others nor is followed. */
+/* Bytes that a partner is sent at most in a packet; in a message that neither follows others nor is followed. */
 extern size_t partner_most __attribute__((visibility("hidden")));
 extern size_t partner_most_alone __attribute__((visibility("hidden")));
 
@@ -69,6 +69,10 @@ void partner_is_apart(void);
 /* We run: before a wait, or after a yield.  We are about to yield. */
 void partner_tell(void);
 void partner_leave(void);
+
+/* Is this yield to be timed?  It was. */
+bool partner_times_yield(void);
+void partner_yielded(uint64_t ns);
 
 /* Is it better to poll on, after so many polls in vain, than to yield? */
 bool partner_may_answer(uint32_t polls);

@@ -4,6 +4,7 @@
  * they yield like waits (wait.c), and sleep for a moment now and then.
  */
 #include "runtime/apart.h"
+#include "runtime/clock.h"
 #include "runtime/follow.h"
 #include "runtime/lock.h"
 #include "runtime/param.h"
@@ -70,6 +71,17 @@ uint64_t progress_awake_ns(void)
     return policy.apart ? 0 : policy.awake_ns;
 }
 
+static void yield(void)
+{
+    if (!partner_times_yield()) {
+        sched_yield();
+        return;
+    }
+    uint64_t since = clock_ns();
+    sched_yield();
+    partner_yielded(clock_ns() - since);
+}
+
 /* A nap of no length, some 60 us: who only yields may keep the kernel's own threads off this processor (seen with
  * Linux 6.18), and another rank may wait for those.  Moving memory to large pages does, for one of each processor. */
 static void give_way(bool naps)
@@ -80,7 +92,7 @@ static void give_way(bool naps)
     if (naps)
         nanosleep(&least, NULL);
     else
-        sched_yield();
+        yield();
     partner_tell();
     engine_retake(levels);
     if (naps)

@@ -19,7 +19,7 @@
  * another CPU is filled as fill.h says, and one that was read here the usual way.
  *
  * Short pieces that follow each other share a chunk, which is free when the last of them was read: windows of 512
- * bytes take half of the time, of 2 KiB 0.9.  Longer ones only where ranks share processors, so that more are
+ * bytes take half of the time, where rows of slots are not the better place, of 2 KiB 0.9.  Longer ones only where ranks share processors, so that more are
  * under way before the next rank has its turn: windows of 4 KiB both ways take 0.85 of the time.
  *
  * A lane may have 16 in flight, or half of all, which is as much as pipelining needs, and leaves some
@@ -55,8 +55,7 @@ enum {
     LOOK_AT_TAIL = 4,   /* with so many in flight, see whether older ones are free */
     MOST_PACKED = 2048, /* bytes that share a chunk where ranks have processors of their own */
     MOST_READY = 16,    /* a power of two */
-    LINE = 64,
-    FETCH_BYTES = 32 * LINE /* per poll */
+    FETCH_BYTES = 32 * FILL_LINE /* per poll */
 };
 
 bool chunks_wanted;
@@ -211,17 +210,17 @@ void chunks_lose(struct lane *lane)
         unused_put(lane->chunk[lane->first_chunk++ % CHUNKS_IN_FLIGHT]);
 }
 
-void chunk_sent(struct lane *lane, int place, uint32_t end, size_t bytes)
+void chunk_sent(struct lane *lane, int place, size_t bytes, bool wanted)
 {
     unsigned parts = (unsigned)((bytes + CHUNK_PART - 1) / CHUNK_PART);
     if (place < 1 << CHUNK_BITS) {
         lane->chunk[lane->last_chunk++ % CHUNKS_IN_FLIGHT] = (uint16_t)place;
         lane->filled = 0;
     }
-    lane->chunk_end[(lane->last_chunk - 1) % CHUNKS_IN_FLIGHT] = end;
+    lane->chunk_end[(lane->last_chunk - 1) % CHUNKS_IN_FLIGHT] = lane->head;
     lane->filled += parts * CHUNK_PART;
     ready.fetched = 0;
-    if (lane->fill.past) /* what is stored past the caches need not be here */
+    if (!wanted || lane->fill.past) /* what is stored past the caches need not be here */
         return;
     ready.bytes = ready.taken && ready.bytes > bytes ? ready.bytes : bytes;
     ready.taken++;
@@ -248,7 +247,7 @@ void chunks_fetch(void)
     }
     unsigned chunk = ready.chunk[(ready.last - 1) % MOST_READY];
     const char *from = area_chunk(boot_area(boot.local_rank), chunk) + ready.fetched;
-    for (int i = 0; i < FETCH_BYTES; i += LINE)
+    for (int i = 0; i < FETCH_BYTES; i += FILL_LINE)
         cpu_want(from + i);
     ready.fetched += FETCH_BYTES;
     if (ready.fetched >= ready.bytes)

@@ -27,14 +27,16 @@
 #include <stdint.h>
 
 enum {
-    FILL_LEAST = 256,   /* shorter ones are never better past the caches, */
-    FILL_ALONE = 1024,  /* nor single messages that are shorter than this */
-    FILL_SLOW_NS = 10,  /* per line of FILL_LINE bytes, or more, */
-    FILL_FIRST_NS = 70, /* besides, as lines that come at the same time take as one from far */
-    FILL_SURE = 3,      /* so many in a row change it */
-    FILL_LOOK = 8,      /* after so many that went the usual way one is timed, */
+    FILL_LEAST = 256,    /* shorter ones are never better past the caches, */
+    FILL_ALONE = 1024,   /* nor single messages that are shorter than this */
+    FILL_FIRST_NS = 110, /* a line comes late if it takes so long, */
+    FILL_FEW = 16,       /* and each of so many that come at the same time */
+    FILL_FEW_NS = 5,     /* so much more, */
+    FILL_SLOW_NS = 10,   /* and each further one so much */
+    FILL_SURE = 3,       /* so many that are late in a row change it */
+    FILL_LOOK = 8,       /* after so many that went the usual way one is timed, */
     FILL_RARELY =
-        64, /* or so many, after one below FILL_BRIEF: looking at the clock takes as long as that */
+        64, /* or so many, after a brief one: looking at the clock takes as long as that */
     FILL_BRIEF = 2048,
     FILL_COLD = 20,   /* not the first ones of all: nobody has read them */
     FILL_SOON = 256,  /* past the caches before another try, */
@@ -55,6 +57,7 @@ struct fill {
     bool past;
     uint8_t odd;   /* times in a row that speak for the other way */
     uint16_t left; /* chunks until one is timed */
+    uint16_t rows; /* of slots that took the place of chunks since the last one */
     uint16_t wait; /* the next `left` of those that go past */
 };
 
@@ -64,9 +67,16 @@ void fill_begin(struct fill *fill);
  * whether its lines have been fetched. */
 enum fill_how fill_next(struct fill *fill, size_t bytes, bool follows, bool fetched);
 
-/* Does a message that may go elsewhere, behind others, need a chunk?  Where chunks go past the caches, or one is to be
- * timed. */
-bool fill_needs_chunk(struct fill *fill, size_t bytes);
+/* Messages behind others may take rows of slots instead.  Not where chunks go past the caches; and one in FILL_RARELY
+ * goes by a chunk all the same, or nobody would learn what those cost. */
+static inline bool fill_lets_rows(const struct fill *fill, size_t bytes)
+{
+    return bytes < FILL_LEAST || (!fill->past && fill->rows < FILL_RARELY);
+}
+static inline void fill_row(struct fill *fill)
+{
+    fill->rows++;
+}
 
 /* The lines of a chunk that was to be timed took so long to take. */
 void fill_took(struct fill *fill, size_t bytes, uint64_t ns);

@@ -28,11 +28,15 @@ enum {
     MORE_BODY = 60,
     MOST_MORE_SLOTS = 18,
     INLINE_BYTES = SLOT_BODY + MOST_MORE_SLOTS * MORE_BODY,
-    ROW_BYTES = INLINE_BYTES - SLOT_EXTRA, /* what goes by a row of slots at most */
-    SHORT_BYTES = 8 << 10,                 /* what fits a row of slots or a piece in a chunk */
-    SLOT_FULL = 0x80,                      /* slot->flags: request and total are here */
+    ROW_BYTES = INLINE_BYTES - SLOT_EXTRA, /* what goes by a row of slots at most, */
+    ROW_ALONE =
+        SLOT_BODY + 13 * MORE_BODY - SLOT_EXTRA, /* and of a message that follows no other */
+    SHORT_BYTES = 8 << 10, /* what fits a row of slots or a piece in a chunk */
+    SLOT_FULL = 0x80,      /* slot->flags: request and total are here */
     PLACE_CHUNK = 0x100 /* slot->place: number of further slots, or this + place in a chunk */
 };
+
+_Static_assert((int)MOST_MORE_SLOTS < (int)PLACE_CHUNK, "a row is no place");
 
 struct slot {
     _Atomic uint32_t word;
@@ -115,17 +119,26 @@ static inline struct slot *lane_slot(const struct lane *lane, uint32_t position)
     return &lane->out[position & lane->last];
 }
 
-/* Look at the peer's tail. */
+/* Look at the peer's tail, which packets may be ahead of. */
 static inline void lane_refresh(struct lane *lane)
 {
-    lane->freed = atomic_load_explicit(&lane->out_ring->tail, memory_order_acquire);
+    uint32_t tail = atomic_load_explicit(&lane->out_ring->tail, memory_order_acquire);
+    if ((int32_t)(tail - lane->freed) > 0)
+        lane->freed = tail;
+}
+
+/* Is the next packet one behind others, and no answer? */
+static inline bool lane_follows(const struct lane *lane)
+{
+    return lane->head != lane->told;
 }
 
 /* A place for so many bytes of the packet that ends before position `end`; -1: none now.  chunk.c */
 int chunk_take(struct lane *lane, size_t bytes);
 /* Has the peer some in flight that it has not read so far? */
 bool chunks_wait(struct lane *lane);
-void chunk_sent(struct lane *lane, int place, uint32_t end, size_t bytes);
+/* The packet was published that has so many bytes there.  `wanted`: the next one may be like it, so fetch a chunk. */
+void chunk_sent(struct lane *lane, int place, size_t bytes, bool wanted);
 /* For pauses: fetch some of what will be written next; nothing to do while not wanted. */
 extern bool chunks_wanted __attribute__((visibility("hidden")));
 void chunks_fetch(void);

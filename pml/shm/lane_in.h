@@ -19,6 +19,9 @@ enum {
     EXPECT_MORE = 2
 };
 
+_Static_assert(1 + MOST_MORE_SLOTS + PUBLISH_SLOTS <= BOOT_LEAST_SLOTS,
+               "the longest row has room in any ring whose receiver has read all");
+
 static inline bool slot_has(const struct slot *slot, uint32_t position)
 {
     return atomic_load_explicit(&slot->word, memory_order_acquire) == slot_word(position);

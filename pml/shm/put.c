@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Sending a packet through shared memory: one line for the shortest, a row of slots up to
- * INLINE_BYTES, a chunk beyond.  See lane.h for the form.
+ * Sending a packet through shared memory: one line for the shortest, a row of slots, a chunk beyond
+ * (goes_by_row says when).  See lane.h for the form.
  *
  * Costs, two processors that share a cache: 10 ns to write a slot, and what the line takes to
  * travel; a chunk of 16 KiB 0.3 us on each side, overlapped when a message has several.
@@ -19,8 +19,12 @@
 /* Windows of 8 bytes, no common cache: 8 at a time take 1.1 of the time, 32 take 1.7; of 128 bytes 8 take 1.5. */
 enum { AHEAD = 8, OWN_SLOTS = 16 };
 
-/* What goes by a row of slots in any case: alone, which far apart is better up to here, and behind others. */
-enum { ROW_ALONE = 796, ROW_BEHIND = 128 };
+/* What goes by a row of slots behind others in any case. */
+enum { ROW_BEHIND = 128 };
+
+_Static_assert(
+    (int)FILL_LINE == (int)COPY_LINE && CHUNK_PART % FILL_LINE == 0,
+    "pieces share no line, and those past the caches have room for all of the last one");
 
 /* Is there room for so many slots? */
 static inline bool lane_has_room(struct lane *lane, uint32_t slots)
@@ -33,10 +37,10 @@ static inline bool lane_has_room(struct lane *lane, uint32_t slots)
 
 /* Does a message that is longer than ROW_BEHIND go by a row behind others?  Windows of 512 bytes near take 0.8 of the
  * time of those in chunks, of 1 KiB 0.7.  But rows fill the ring, and where messages go both ways nobody reads
- * meanwhile; so half of it is for packets of one slot. */
+ * meanwhile; so half of it is left to shorter ones and chunks. */
 static __attribute__((noinline)) bool row_behind(struct lane *lane, size_t bytes)
 {
-    if (bytes > ROW_BYTES || boot.crowded || fill_needs_chunk(&lane->fill, bytes))
+    if (bytes > ROW_BYTES || boot.crowded || !fill_lets_rows(&lane->fill, bytes))
         return false;
     uint32_t slots = 2 + (uint32_t)bytes / MORE_BODY, most = (lane->last + 1) / 2;
     if (lane->head + slots - lane->freed > most)
@@ -46,7 +50,7 @@ static __attribute__((noinline)) bool row_behind(struct lane *lane, size_t bytes
 
 static inline bool goes_by_row(struct lane *lane, size_t bytes)
 {
-    if (lane->head == lane->told)
+    if (!lane_follows(lane))
         return bytes <= ROW_ALONE;
     return bytes <= ROW_BEHIND || row_behind(lane, bytes);
 }
@@ -175,7 +179,7 @@ static inline long put_slots(struct lane *lane, const struct wire *header, const
     slot->bytes = (uint16_t)bytes;
     slot->place = (uint16_t)more;
     copy_short(slot->body + skip, from, bytes < room ? bytes : room);
-    bool follows = lane->head != lane->told; /* another one, and is no answer */
+    bool follows = lane_follows(lane);
     lane_publish(lane, slot, 1 + more);
     if (follows)
         lane_own_next(lane);
@@ -190,8 +194,11 @@ static long put_row(struct lane *lane, const struct wire *header, const char *fr
                     size_t bytes)
 {
     long put = put_slots(lane, header, from, bytes);
-    if (put >= 0)
-        lane_partner(lane, header);
+    if (put < 0)
+        return put;
+    if (bytes >= FILL_LEAST)
+        fill_row(&lane->fill);
+    lane_partner(lane, header);
     return put;
 }
 
@@ -264,16 +271,17 @@ static const char *packed(const struct buffer *data, size_t skip, size_t bytes)
 /* Where ranks share processors lines are not taken first: the copy finds more of them in caches. */
 static enum fill_how how_to_fill(struct lane *lane, size_t bytes)
 {
-    bool follows = lane->head != lane->told;
     if (boot.crowded && lane->chunk_here)
         return FILL_COPY;
-    return fill_next(&lane->fill, bytes, follows, boot.crowded || lane->chunk_fetched);
+    return fill_next(&lane->fill, bytes, lane_follows(lane),
+                     boot.crowded || lane->chunk_fetched);
 }
 
-static void chunk_fill(struct lane *lane, char *to, const struct buffer *data, size_t skip,
-                       size_t bytes)
+static void chunk_fill(struct lane *lane, unsigned place, const struct buffer *data,
+                       size_t skip, size_t bytes)
 {
     const char *flat = buffer_flat(data);
+    char *to = area_place(boot_area(boot.local_rank), place);
     enum fill_how how = how_to_fill(lane, bytes);
     if (how == FILL_PAST) {
         copy_streamed_lines(to, flat ? flat + skip : packed(data, skip, bytes), bytes);
@@ -303,20 +311,19 @@ static __attribute__((noinline)) long put_chunk(struct lane *lane, const struct 
         return -1; /* this peer's own chunks will come back, or it would be less than all */
     if (place < 0) /* peers that do not read sit on all of them: small pieces find their way */
         return put_inline(lane, header, data, skip, ROW_BYTES);
-    char *to = area_place(boot_area(boot.local_rank), (unsigned)place);
-    chunk_fill(lane, to, data, skip, bytes);
+    chunk_fill(lane, (unsigned)place, data, skip, bytes);
     struct slot *slot = lane_slot(lane, lane->head);
     slot_fill(slot, lane, header, header_is_full(header, bytes));
     slot->bytes = (uint16_t)bytes;
     slot->place = (uint16_t)(PLACE_CHUNK + place);
-    bool follows = lane->head != lane->told;
+    bool follows = lane_follows(lane), alone = !follows && header->kind == WIRE_EAGER;
     lane_publish(lane, slot, 1);
     lane_want_next(lane);
-    if (bytes <= (follows ? partner_most : partner_most_alone))
+    if (bytes <= (alone ? partner_most_alone : partner_most))
         partner_is(lane->bell);
     else
         partner_copies(lane->bell);
-    chunk_sent(lane, place, lane->head, bytes);
+    chunk_sent(lane, place, bytes, !follows || bytes > ROW_BYTES);
     return (long)bytes;
 }
 

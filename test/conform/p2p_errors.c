@@ -176,7 +176,7 @@ static void too_long(enum way way, int n, int here, int any)
 
 static void test_too_long(void)
 {
-    static const int lengths[] = { ROOM + 1, 28, 29, 128, 129, 796, 797, MOST };
+    static const int lengths[] = { ROOM + 1, 28, 29, 128, 129, 796, 797, 1096, 1097, MOST };
     MPI_Errhandler mine;
     MPI_Comm_create_errhandler(handle, &mine);
     MPI_Comm_set_errhandler(comm, mine);

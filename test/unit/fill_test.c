@@ -120,31 +120,36 @@ START_TEST(short_ones_are_timed_rarely)
 }
 END_TEST
 
-/* Messages that may go elsewhere: chunks are timed all the same, and taken where they go past the caches. */
-START_TEST(others_learn_by_chunks_now_and_then)
+/* Messages of so many bytes, by rows where that may be; how many went by a chunk. */
+static int play_rows(int n, size_t bytes, uint64_t ns)
 {
     int chunks = 0;
+    for (int i = 0; i < n; i++)
+        if (fill_lets_rows(&fill, bytes)) {
+            fill_row(&fill);
+        } else {
+            play(1, bytes, ns);
+            chunks++;
+        }
+    return chunks;
+}
+
+/* Messages that may go by rows: chunks are timed all the same, and taken where they go past the caches. */
+START_TEST(rows_learn_by_chunks_now_and_then)
+{
+    enum { MANY = 1000000 };
     setup();
-    for (int i = 0; i < 100000; i++)
-        if (fill_needs_chunk(&fill, FILL_LEAST)) {
-            chunks++;
-            play(1, FILL_LEAST, NEAR_NS * FILL_LEAST / BYTES);
-            ck_assert_int_eq(went[FILL_TIMED], 1);
-        }
-    ck_assert_int_gt(chunks, 100000 / FILL_RARELY / 2);
-    ck_assert_int_lt(chunks, 100000 / FILL_RARELY);
-    chunks = 0;
-    for (int i = 0; i < 100000; i++)
-        if (fill_needs_chunk(&fill, FILL_LEAST)) {
-            chunks++;
-            play(1, FILL_LEAST, FAR_NS);
-        }
-    ck_assert_int_gt(chunks, 99000);
-    ck_assert(!fill_needs_chunk(&fill, FILL_LEAST - 1));
+    int chunks = play_rows(MANY, FILL_LEAST, NEAR_NS * FILL_LEAST / BYTES);
+    ck_assert_int_gt(chunks, MANY / FILL_RARELY * 9 / 10);
+    ck_assert_int_le(chunks, MANY / FILL_RARELY);
+    ck_assert(!fill.past);
+    ck_assert_int_gt(play_rows(MANY, FILL_LEAST, FAR_NS), MANY * 9 / 10);
+    ck_assert(fill.past);
+    ck_assert_int_eq(play_rows(1000, FILL_LEAST - 1, FAR_NS), 0);
 }
 END_TEST
 
 UNIT_MAIN("fill", fast_ones_stay_in_caches, slow_ones_go_past_them, one_slow_time_is_chance,
           it_follows_the_processors, short_ones_are_none_of_it, lines_are_taken_unless_fetched,
           shorter_ones_only_where_they_follow, short_ones_are_timed_rarely,
-          others_learn_by_chunks_now_and_then)
+          rows_learn_by_chunks_now_and_then)

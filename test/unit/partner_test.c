@@ -149,7 +149,7 @@ START_TEST(longer_messages_make_companions)
                       0); /* in rings and pipelines it is somebody else each time */
     partner_crowd(4, 2);
     size_t few = partner_most;
-    ck_assert_uint_gt(partner_most_alone, few);
+    ck_assert_uint_eq(partner_most_alone, few);
     partner_crowd(16, 2);
     size_t many = partner_most;
     ck_assert_uint_gt(many, few);
@@ -163,7 +163,38 @@ START_TEST(longer_messages_make_companions)
 }
 END_TEST
 
+static void turns(int n, uint64_t ns)
+{
+    while (n > 0)
+        if (partner_times_yield()) {
+            partner_yielded(ns);
+            n--;
+        }
+}
+
+/* Two CPUs are better for a message alone if it takes long until the others had their turns on one. */
+START_TEST(turns_may_be_dear)
+{
+    open_here();
+    partner_crowd(8, 2);
+    turns(15, 4 * 1500);
+    ck_assert_uint_eq(partner_most_alone, partner_most); /* not known yet */
+    turns(1000, 100);                                    /* nobody else was there */
+    ck_assert_uint_eq(partner_most_alone, partner_most);
+    turns(1, 4 * 1500);
+    ck_assert_uint_gt(partner_most_alone, partner_most);
+    turns(1, 4 * 900);
+    ck_assert_uint_eq(partner_most_alone, partner_most);
+    turns(5, 4000000); /* somebody works */
+    ck_assert_uint_eq(partner_most_alone, partner_most);
+    turns(1000, 4 * 2000);
+    ck_assert_uint_gt(partner_most_alone, partner_most);
+    partner_open(&bells[0]);
+    ck_assert_uint_eq(partner_most_alone, partner_most);
+}
+END_TEST
+
 UNIT_MAIN("partner", nobody_waits_for_nobody, a_partner_on_another_cpu_may_answer,
           spinning_in_vain_is_given_up, a_partner_that_did_not_run_may_answer_later,
           who_waits_for_the_partners_turn_meets_it, nobody_waits_for_a_turn_on_its_own_cpu,
-          longer_messages_make_companions)
+          longer_messages_make_companions, turns_may_be_dear)

@@ -22,7 +22,7 @@ enum {
     TAG = 3,
     FULL = 1000000,
     AWHILE = 20,
-    ROW = 796,    /* what goes by a row of slots at most, */
+    ROW = 796,    /* what goes by a row of slots alone, */
     LONG = 1096,  /* behind others, while half of the ring is free, */
     BEHIND = 128, /* and behind others in any case */
     BURST = 400
