@@ -376,7 +376,8 @@ class Entry:
         yield "{"
         yield "    record_enter(\"%s\", __builtin_return_address(0));" % self.name
         if self.f.is_("quick"):
-            yield "    int rc = %s_quick%s;" % (self.f.body, names)
+            yield "    int rc = threads_are_many() ? QUICK_NOT"
+            yield "                                : %s_quick%s;" % (self.f.body, names)
             yield "    return rc != QUICK_NOT ? rc : any_%s%s;" % (self.name, names)
         else:
             yield "    struct again *again = %s_recalled%s;" % (self.f.body, names)
@@ -398,6 +399,10 @@ class Entry:
             how += "_told"
         yield "    struct entry e = enter%s(\"%s\"%s);" % (how, self.name, more)
         owner = self.owner()
+        if self.f.is_("quick"):
+            names = "(%s)" % ", ".join(p.name for p in self.f.parameters)
+            yield "    if (e.locked && %s_shared%s != QUICK_NOT)" % (self.f.body, names)
+            yield "        return leave(&e, NULL);"
         if self.f.is_("later"):
             yield from self.owner_check(owner)
             yield "    return leave_unbuilt(&e, %s);" % owner

@@ -84,7 +84,7 @@ libxmpi_core_la_SOURCES += \
     src/pack.c src/pack.h \
     src/part.c src/part.h src/part_messages.c \
     src/probe.c \
-    src/quick.h src/quick_p2p.h src/recall.h \
+    src/quick.h src/quick_p2p.h src/quick_shared.c src/recall.h \
     src/recipe.c src/recipe.h \
     src/request.c src/request.h \
     src/solo.c src/solo.h \

@@ -13,10 +13,10 @@
 /* Not one of these: the entry point has to look. */
 enum { QUICK_NOT = -1 };
 
-/* The world model is up, one thread calls, and nothing is traced. */
-static inline bool quick_may_enter(void)
+/* The world model is up, and nothing is traced. */
+static inline bool quick_is_up(void)
 {
-    return !threads_are_many() && library_state == LIBRARY_ACTIVE && !trace_on;
+    return library_state == LIBRARY_ACTIVE && !trace_on;
 }
 
 /* The end of a call that took no engine: others may have begun to call meanwhile. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What is marked `quick` in src/api: messages with nothing wrong about them and nothing special, from the user's
- * arguments to the slot or the list of receives by one call (pml_isend_quick).
+ * arguments to the slot or the list of receives by one call (pml_isend_quick).  By one thread, or who has the engine
+ * (src/quick_shared.c).
  */
 #ifndef XMPI_SRC_QUICK_P2P_H
 #define XMPI_SRC_QUICK_P2P_H
@@ -32,7 +33,7 @@ static inline bool quick_is_address(const void *buf)
 ENTRY_INLINE struct comm *quick_sends(const void *buf, int64_t count, int dest, int tag,
                                       MPI_Comm handle)
 {
-    if (!quick_may_enter() || count < 0 || tag < 0 || !quick_is_address(buf))
+    if (!quick_is_up() || count < 0 || tag < 0 || !quick_is_address(buf))
         return NULL;
     struct comm *comm = handle_comm(handle);
     return comm && (unsigned)dest < (unsigned)comm->p2p.size ? comm : NULL;
@@ -41,7 +42,7 @@ ENTRY_INLINE struct comm *quick_sends(const void *buf, int64_t count, int dest, 
 ENTRY_INLINE struct comm *quick_receives(const void *buf, int64_t count, int source, int tag,
                                          MPI_Comm handle)
 {
-    if (!quick_may_enter() || count < 0 || (tag < 0 && tag != MPI_ANY_TAG) ||
+    if (!quick_is_up() || count < 0 || (tag < 0 && tag != MPI_ANY_TAG) ||
         !quick_is_address(buf))
         return NULL;
     struct comm *comm = handle_comm(handle);
@@ -108,5 +109,15 @@ ENTRY_INLINE int xmpi_recv_quick(void *buf, int64_t count, MPI_Datatype datatype
     status_write(status, &result);
     return quick_end(rc, comm);
 }
+
+/* The same where threads call at the same time, for an entry point that has the engine.  QUICK_NOT also if it has one
+ * alone, whose ways are short as they are; and of MPI_Recv, which has few layers. */
+int xmpi_send_shared(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag,
+                     MPI_Comm comm);
+int xmpi_isend_shared(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag,
+                      MPI_Comm comm, MPI_Request *request);
+int xmpi_irecv_shared(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag,
+                      MPI_Comm comm, MPI_Request *request);
+#define xmpi_recv_shared(...) QUICK_NOT
 
 #endif

@@ -22,7 +22,8 @@ static inline int again_call(struct again *again)
 /* What is kept of the last such call, whatever its sides were, but for the place. */
 ENTRY_INLINE struct again *recall(MPI_Comm handle, struct again_where where)
 {
-    struct comm *comm = quick_may_enter() ? handle_comm(handle) : NULL;
+    bool may = !threads_are_many() && quick_is_up();
+    struct comm *comm = may ? handle_comm(handle) : NULL;
     struct again *again = comm ? comm->again[again_place(where)] : NULL;
     bool same = again && again->state == AGAIN_KEPT && again->key.what == where.what &&
                 again->key.root == where.root && repeat_holds(&again->repeat, &comm->team);
