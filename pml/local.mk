@@ -33,6 +33,7 @@ libxmpi_core_la_SOURCES += \
     pml/shm/link.c \
     pml/shm/put.c pml/shm/put.h \
     pml/shm/quick.c \
+    pml/shm/take.c \
     pml/shm/reach.c \
     pml/shm/solo.c \
     pml/solo.c pml/solo.h pml/solo_all.c pml/solo_engine.h pml/solo_wait.c \

@@ -62,7 +62,7 @@ struct lane {
     uint32_t published; /* in our tail */
     uint32_t more;      /* further slots of the last packet */
     uint32_t stays;     /* rounds in which its next one was left there (pml/patience.c) */
-    bool plain;         /* the last packet that was not taken (shm_take) could have been */
+    bool plain;         /* the last packet that was not taken (take.c) could have been */
     struct peer *peer;
     char *chunks; /* the peer's area, for its chunks */
     struct ring *in_ring;

@@ -87,6 +87,14 @@ static inline void lane_copy_row(const struct lane *lane, char *to, size_t bytes
     copy_short(to, ((const struct slot_more *)lane_slot_in(lane, position))->body, bytes);
 }
 
+/* Those that are polled, as somebody knocked (link.c). */
+extern struct lane **lanes_active __attribute__((visibility("hidden")));
+extern int lanes_nactive __attribute__((visibility("hidden")));
+
+/* The link's take.  take.c */
+long lanes_take(struct peer *peer, struct wire_short *wanted, char *to, size_t room,
+                uint32_t looks);
+
 /* Hand over what has come in these lanes, as far as it is plain and short.  False: something else comes
  * next.  solo.c */
 bool lanes_poll_solo(struct lane *first, int *packets);

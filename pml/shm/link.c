@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The link between ranks of one node, through the boot segment.  This file: opening, peers, and
- * taking packets out of the rings; put.c puts them in, lane.h says how they look.
+ * polling, which takes packets out of the rings (so does take.c); put.c puts them in, lane.h says how they look.
  *
  * Only rings in use are polled.  A rank that writes into a ring for the first time sets its bit
  * in the receiver's area and counts up `knocks`; the receiver compares that word in every poll
@@ -14,7 +14,6 @@
 
 #include "mpi.h"
 #include "runtime/boot.h"
-#include "runtime/clock.h"
 #include "runtime/fail.h"
 #include "runtime/log.h"
 #include "runtime/partner.h"
@@ -24,9 +23,11 @@
 #include <string.h>
 
 static struct area *mine;
-static uint32_t knocks;              /* of mine->knocks, answered */
-static struct lane *lanes, **active; /* of each engine one per rank */
-static int nlanes, nactive;
+static uint32_t knocks;    /* of mine->knocks, answered */
+static struct lane *lanes; /* of each engine one per rank */
+static int nlanes;
+struct lane **lanes_active;
+int lanes_nactive;
 static struct lane *firsts[ENGINES]; /* of those that are active, for each engine */
 
 /* ---- lanes ---- */
@@ -76,14 +77,14 @@ static int shm_open(void)
                     boot.nlocal, AREA_MOST_RANKS);
     mine = (struct area *)boot_area(boot.local_rank);
     knocks = 0;
-    nactive = 0;
+    lanes_nactive = 0;
     memset(firsts, 0, sizeof firsts);
     nlanes = bootseg_rings(boot.segment->nlocal) * boot.nlocal;
     lanes = aligned_alloc(64, (size_t)nlanes * sizeof *lanes);
-    active = calloc((size_t)nlanes, sizeof(struct lane *));
-    if (!lanes || !active) {
+    lanes_active = calloc((size_t)nlanes, sizeof(struct lane *));
+    if (!lanes || !lanes_active) {
         free(lanes);
-        free(active);
+        free(lanes_active);
         return fail(MPI_ERR_NO_MEM, "no memory for %d ranks on this node", boot.nlocal);
     }
     memset(lanes, 0, (size_t)nlanes * sizeof *lanes);
@@ -100,10 +101,10 @@ static void shm_close(void)
 {
     reach_close();
     free(lanes);
-    free(active);
+    free(lanes_active);
     lanes = NULL;
-    active = NULL;
-    nactive = 0;
+    lanes_active = NULL;
+    lanes_nactive = 0;
 }
 
 static bool shm_gone(const struct peer *peer)
@@ -158,8 +159,8 @@ static uint32_t shm_advised(const struct peer *peer)
 
 static bool lane_is_active(const struct lane *lane)
 {
-    for (int i = 0; i < nactive; i++)
-        if (active[i] == lane)
+    for (int i = 0; i < lanes_nactive; i++)
+        if (lanes_active[i] == lane)
             return true;
     return false;
 }
@@ -179,7 +180,7 @@ static __attribute__((noinline)) void knocks_answer(void)
             if (!lane->peer &&
                 peer_in(ring / boot.nlocal, boot_record(lane->local)->world_rank, &peer) != 0)
                 boot_abort(MPI_ERR_NO_MEM, fail_text());
-            active[nactive++] = lane;
+            lanes_active[lanes_nactive++] = lane;
             lane->next_active = firsts[ring / boot.nlocal];
             firsts[ring / boot.nlocal] = lane;
         }
@@ -355,101 +356,6 @@ static int lane_drain(struct lane *lane)
     return packets;
 }
 
-/* ---- one message, past the matcher ---- */
-
-/* Until a packet is here.  After one that could not be taken a receive is better posted early: chunks,
- * which are fetched by polls, and what is read from the sender's memory. */
-static inline bool lane_await(struct lane *lane, uint32_t looks)
-{
-    if (lane_goes_on(lane))
-        return true;
-    lane->told = lane->head;
-    lane_expect(lane);
-    while (lane->plain && --looks > 0) {
-        cpu_pause();
-        if (lane_is_ready(lane))
-            return true;
-        lane_expect(lane);
-    }
-    return false;
-}
-
-static inline bool slot_is(const struct slot *slot, const struct wire_short *wanted)
-{
-    return slot->kind == WIRE_EAGER && slot->flags == 0 && slot->place < PLACE_CHUNK &&
-           slot->head.context == wanted->context &&
-           (slot->head.source == wanted->source ||
-            wanted->source == (uint32_t)PML_ANY_SOURCE) &&
-           (slot->head.tag == wanted->tag || wanted->tag == PML_ANY_TAG) &&
-           slot->head.step == wanted->step && slot->head.signature == wanted->signature;
-}
-
-static __attribute__((noinline)) void row_copy(const struct lane *lane, char *to, size_t bytes)
-{
-    lane_copy_row(lane, to, bytes);
-}
-
-static inline long lane_take_wanted(struct lane *lane, struct wire_short *wanted, char *to,
-                                    size_t room)
-{
-    const struct slot *slot = lane_slot_in(lane, lane->next);
-    size_t bytes = slot->bytes;
-    if (!slot_is(slot, wanted) || !wire_fits(bytes, room, wanted->signature))
-        return -1;
-    wanted->source = slot->head.source;
-    wanted->tag = slot->head.tag;
-    uint32_t more = slot->place;
-    assert(more <= MOST_MORE_SLOTS);
-    lane_learn(lane, slot->consumed);
-    if (__builtin_expect(more == 0, 1))
-        copy_short(to, slot->body, bytes);
-    else
-        row_copy(lane, to, bytes);
-    lane->more = more;
-    lane->next += 1 + more;
-    lane_tell(lane, false);
-    return (long)bytes;
-}
-
-/* The lanes have turns, so that of senders who always have something each is heard. */
-static struct lane *any_ready(void)
-{
-    static int turn;
-    for (int i = 0; i < nactive; i++) {
-        turn = turn + 1 < nactive ? turn + 1 : 0;
-        if (lane_is_ready(active[turn]))
-            return active[turn];
-    }
-    return NULL;
-}
-
-static struct lane *any_await(uint32_t looks)
-{
-    struct lane *ready = any_ready();
-    bool plain = nactive > 0;
-    for (int i = 0; i < nactive && !ready; i++) {
-        active[i]->told = active[i]->head;
-        lane_expect(active[i]);
-        plain = plain && active[i]->plain;
-    }
-    while (!ready && plain && --looks > 0) {
-        cpu_pause();
-        ready = any_ready();
-        for (int i = 0; i < nactive && !ready; i++)
-            lane_expect(active[i]);
-    }
-    return ready;
-}
-
-static long shm_take(struct peer *peer, struct wire_short *wanted, char *to, size_t room,
-                     uint32_t looks)
-{
-    struct lane *lane = peer ? peer->lane : any_await(looks);
-    if (peer ? !lane_await(lane, looks) : !lane)
-        return -1;
-    return lane_take_wanted(lane, wanted, to, room);
-}
-
 /* ---- all lanes ---- */
 
 /* Who knocks is heard by one who has all engines. */
@@ -468,11 +374,11 @@ static int shm_poll(void)
     bool stayed = some_stay;
     allowance[0] = allowance[1] = UNASKED;
     some_stay = false;
-    for (int i = 0; i < nactive; i++)
-        if (lane_is_ready(active[i]))
-            packets += lane_drain(active[i]);
+    for (int i = 0; i < lanes_nactive; i++)
+        if (lane_is_ready(lanes_active[i]))
+            packets += lane_drain(lanes_active[i]);
         else
-            lane_expect(active[i]);
+            lane_expect(lanes_active[i]);
     if (__builtin_expect(some_stay || stayed, 0))
         patience_round(some_stay, packets);
     is_busy = packets > 0;
@@ -499,7 +405,7 @@ const struct link link_shm = {
     .put_short = lane_put_short,
     .put_solo = lane_put_solo,
     .slot_room = SLOT_BODY + 1,
-    .take = shm_take,
+    .take = lanes_take,
     .poll = shm_poll,
     .poll_solo = shm_poll_solo,
     .solo_bytes = ROW_ALONE,
