@@ -16,7 +16,8 @@
 
 #include <string.h>
 
-/* Windows of 8 bytes, no common cache: 8 at a time take 1.1 of the time, 32 take 1.7; of 128 bytes 8 take 1.5. */
+/* Windows of 8 bytes, no common cache: 8 at a time take 1.1 of the time, 32 take 1.7; of 128 bytes 8 take 1.5.
+ * Ping-pongs take 0.98 with 8. */
 enum { AHEAD = 8, OWN_SLOTS = 16 };
 
 /* What goes by a row of slots behind others in any case. */
