@@ -33,9 +33,9 @@ libxmpi_core_la_SOURCES += \
     pml/shm/link.c \
     pml/shm/put.c pml/shm/put.h \
     pml/shm/quick.c \
-    pml/shm/take.c \
     pml/shm/reach.c \
     pml/shm/solo.c \
+    pml/shm/take.c \
     pml/solo.c pml/solo.h pml/solo_all.c pml/solo_engine.h pml/solo_wait.c \
     pml/stage.c pml/stage.h \
     pml/survey.h \

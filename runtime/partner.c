@@ -19,7 +19,6 @@
 #include "runtime/seat.h"
 
 #include <sched.h>
-#include <string.h>
 
 enum {
     PATIENCE = 200, /* polls */
@@ -63,7 +62,7 @@ static struct {
     uint64_t met;        /* it answered at that time; 0: no, or parted since */
 } linger;
 
-static struct {
+static struct turn {
     unsigned ranks; /* on a CPU */
     uint32_t yields, samples;
     uint64_t ns; /* of a rank */
@@ -104,8 +103,7 @@ void partner_open(struct doorbell *bell)
     misses = 0;
     companion = NULL;
     is_apart = false;
-    memset(&turn, 0, sizeof turn);
-    turn.ranks = 1;
+    turn = (struct turn){ .ranks = 1 };
     most_choose();
     seat_open(mine);
     linger.now = false;

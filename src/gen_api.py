@@ -366,12 +366,16 @@ class Entry:
             return "_request", ", request"
         return "_requests", ", count, array_of_requests"
 
+    def names(self):
+        """The arguments as the user gave them, to hand on."""
+        return "(%s)" % ", ".join(p.name for p in self.f.parameters)
+
     def has_short(self):
         return self.f.is_("quick") or self.f.is_("recalled")
 
     def short(self):
         """The entry point of a function that has a short way: all else is another function."""
-        names = "(%s)" % ", ".join(p.name for p in self.f.parameters)
+        names = self.names()
         yield declaration(self.f, self.f.prefix, self.name.removeprefix(self.f.name), self.wide)
         yield "{"
         yield "    record_enter(\"%s\", __builtin_return_address(0));" % self.name
@@ -400,8 +404,8 @@ class Entry:
         yield "    struct entry e = enter%s(\"%s\"%s);" % (how, self.name, more)
         owner = self.owner()
         if self.f.is_("quick"):
-            names = "(%s)" % ", ".join(p.name for p in self.f.parameters)
-            yield "    if (e.locked && %s_shared%s != QUICK_NOT)" % (self.f.body, names)
+            yield "    if (e.locked && !engine_is_solo() && %s_shared%s != QUICK_NOT)" % (
+                self.f.body, self.names())
             yield "        return leave(&e, NULL);"
         if self.f.is_("later"):
             yield from self.owner_check(owner)

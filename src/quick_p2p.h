@@ -110,8 +110,8 @@ ENTRY_INLINE int xmpi_recv_quick(void *buf, int64_t count, MPI_Datatype datatype
     return quick_end(rc, comm);
 }
 
-/* The same where threads call at the same time, for an entry point that has the engine.  QUICK_NOT also if it has one
- * alone, whose ways are short as they are; and of MPI_Recv, which has few layers. */
+/* The same where threads call at the same time, for an entry point that has all engines: who has one alone has short
+ * ways as it is.  QUICK_NOT always of MPI_Recv, which has few layers. */
 int xmpi_send_shared(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag,
                      MPI_Comm comm);
 int xmpi_isend_shared(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag,

@@ -19,8 +19,9 @@
  * another CPU is filled as fill.h says, and one that was read here the usual way.
  *
  * Short pieces that follow each other share a chunk, which is free when the last of them was read: windows of 512
- * bytes take half of the time, where rows of slots are not the better place, of 2 KiB 0.9.  Longer ones only where ranks share processors, so that more are
- * under way before the next rank has its turn: windows of 4 KiB both ways take 0.85 of the time.
+ * bytes take half of the time, where rows of slots are not the better place, of 2 KiB 0.9.  Longer ones only where
+ * ranks share processors, so that more are under way before the next rank has its turn: windows of 4 KiB both ways
+ * take 0.85 of the time.
  *
  * A lane may have 16 in flight, or half of all, which is as much as pipelining needs, and leaves some
  * for others while a peer does not read; the last few are for lanes that have none in flight.  When there is

@@ -57,7 +57,7 @@ struct fill {
     bool past;
     uint8_t odd;   /* times in a row that speak for the other way */
     uint16_t left; /* chunks until one is timed */
-    uint16_t rows; /* of slots that took the place of chunks since the last one */
+    uint16_t rows; /* of slots, that took the place of a chunk since the last chunk */
     uint16_t wait; /* the next `left` of those that go past */
 };
 

@@ -133,7 +133,7 @@ static inline bool lane_follows(const struct lane *lane)
     return lane->head != lane->told;
 }
 
-/* A place for so many bytes of the packet that ends before position `end`; -1: none now.  chunk.c */
+/* A place for so many bytes of the next packet; -1: none now.  chunk.c */
 int chunk_take(struct lane *lane, size_t bytes);
 /* Has the peer some in flight that it has not read so far? */
 bool chunks_wait(struct lane *lane);
